@@ -8,7 +8,7 @@ import pytest
 
 import edgecil
 from edgecil.analysis import MethodComparison, compare_tables
-from edgecil.analysis.sources import gather
+from edgecil.analysis.sources import collect_runs
 from edgecil.analysis.standings import find_standing
 from edgecil.errors import UsageError
 from edgecil.wording.comparison_sentences import describe_comparisons
@@ -37,8 +37,8 @@ def test_the_first_line_names_the_leader_and_who_cannot_be_told_apart_from_it(co
     standing = comparison.standing
     leader, twin = standing.reference, ({"ours", "twin"} - {standing.reference}).pop()
     assert standing.leads
-    assert standing.others("cannot tell") == [twin]
-    assert standing.others("clear") == ["base", "old"]
+    assert standing.methods_of_grade("cannot tell") == [twin]
+    assert standing.methods_of_grade("clear") == ["base", "old"]
     reading, first, *lines = str(comparison).splitlines()
     assert reading == "Read: 4 methods × 5 seeds; metric accuracy, higher is better."
     assert first == (
@@ -106,7 +106,7 @@ def test_verdicts_of_equal_methods_are_rare_in_whole_answers() -> None:
     wrong = 0
     for seed in range(20):
         frame = results(dict.fromkeys("abcd", 0.0), datasets=2, seed=seed)
-        tables = [part.table for part in gather(frame).datasets]
+        tables = [part.table for part in collect_runs(frame).datasets]
         judged = compare_tables(tables, "abcd")
         verdicts = [*judged.by_table[0], *judged.by_table[1], *judged.over_datasets]
         assert len(verdicts) == 18

@@ -12,7 +12,7 @@ import pytest
 
 import edgecil
 from edgecil.analysis.samples import paired_differences
-from edgecil.analysis.sources import gather
+from edgecil.analysis.sources import collect_runs
 from edgecil.errors import DataError, UsageError
 from edgecil.runs.run_files import read_runs, write_runs
 from edgecil.runs.run_table import Runs
@@ -201,7 +201,7 @@ def test_exports_of_tensorboard_are_runs_of_one_table(tmp_path) -> None:
     for seed, value in enumerate((61, 63)):
         path = tmp_path / f"run-x_seed{seed}-tag-acc.csv"
         path.write_text(f"Wall time,Step,Value\n1,0,90\n2,1,{value}\n", encoding="utf-8")
-    (runs,) = gather(sorted(tmp_path.iterdir())).datasets
+    (runs,) = collect_runs(sorted(tmp_path.iterdir())).datasets
     assert values_of(runs.table) == {"x": [61.0, 63.0]}
 
 
@@ -273,7 +273,7 @@ def test_runs_of_one_order_seed_are_trainings_of_one_order(tmp_path, change) -> 
     (again,) = read_runs(tmp_path / "b.csv")
     assert rows(again) == rows(table)
     halves = [frame[frame["method"] == name] for name in "xy"]
-    (joined,) = gather(halves).datasets
+    (joined,) = collect_runs(halves).datasets
     assert [
         len(paired_differences(*map(joined.table.orders, "xy"))[0]),
         len(joined.table.sequences),
@@ -294,7 +294,7 @@ def test_an_order_seed_and_the_meaning_of_seeds_do_not_go_together(tmp_path) -> 
         read_text(tmp_path, ORDERED, seeds_are="both")
     read_text(tmp_path, LONG)
     with pytest.raises(DataError, match="one by one"):
-        gather([tmp_path / "a.csv", pandas.read_csv(io.StringIO(ORDERED))])
+        collect_runs([tmp_path / "a.csv", pandas.read_csv(io.StringIO(ORDERED))])
 
 
 def test_an_order_seed_becomes_an_order(tmp_path) -> None:
@@ -351,4 +351,4 @@ def test_an_accuracy_of_any_name_has_the_units_of_accuracies(tmp_path, name) -> 
         table = read_text(tmp_path, text, metric=name)
         assert values_of(table) == {"x": [61.0, 63.0], "y": pytest.approx([55.0, 58.0])}
     with pytest.raises(DataError, match="per cent"):
-        gather(read_text(tmp_path, own.replace("63", "0.63"), metric=name), metric=name)
+        collect_runs(read_text(tmp_path, own.replace("63", "0.63"), metric=name), metric=name)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import edgecil
-from edgecil.analysis.sources import gather
+from edgecil.analysis.sources import collect_runs
 from edgecil.cli.main import main
 from edgecil.errors import DataError
 from tests.grouped import train
@@ -43,7 +43,7 @@ def test_most_test_inputs_in_training_are_refused_unless_there_is_a_reason(tmp_p
     assert not out.exists()
     train(dataset=data, out=out, allow_leak="it is a demo", workers=1, **OPTIONS)
     expected = "That was allowed for this reason: it is a demo."
-    assert expected in gather(out).datasets[0].notes
+    assert expected in collect_runs(out).datasets[0].notes
     [config] = edgecil.Experiment.open(out).configs
     assert config.data.allow_leak == "it is a demo"
 
@@ -67,7 +67,7 @@ def test_fewer_are_a_note_that_travels_with_the_results(
     assert main(["run", data, *words, "--workers", "1"]) == 0
     sentence = "2 of 32 test inputs of toy occur in training."
     assert sentence in capsys.readouterr().err
-    assert sentence in gather(out).datasets[0].notes
+    assert sentence in collect_runs(out).datasets[0].notes
     assert main(["analyze", str(out)]) == 0
     assert sentence in capsys.readouterr().err
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from edgecil import TrainingFailedError
-from edgecil.analysis.sources import gather
+from edgecil.analysis.sources import collect_runs
 from edgecil.cli.main import main
 from edgecil.data.dataset import Dataset
 from edgecil.data.load import load_dataset
@@ -172,7 +172,7 @@ def test_a_learner_may_declare_that_it_adapts_to_test_inputs(tmp_path: Path) -> 
     with pytest.warns(EdgecilWarning, match="depend on the other test inputs, as it declares"):
         experiment = run_variant(tmp_path, BATCH_NORM, adapts=True)
     assert len(experiment.results()) == 2
-    [note] = [it for it in gather(experiment).datasets[0].notes if "adapts" in it]
+    [note] = [it for it in collect_runs(experiment).datasets[0].notes if "adapts" in it]
     assert note.startswith("Predictions of Variant depend")
 
 
@@ -313,7 +313,7 @@ def test_a_file_that_a_learner_writes_is_named_in_a_note(tmp_path: Path) -> None
     with pytest.warns(EdgecilWarning, match=r"because they change while it trains .*weights\.txt"):
         experiment = run_variant(tmp_path, methods, budget=1)
     assert "files of Variant" not in experiment.identity
-    [note] = [it for it in gather(experiment).datasets[0].notes if "identity" in it]
+    [note] = [it for it in collect_runs(experiment).datasets[0].notes if "identity" in it]
     assert "weights.txt" in note
 
 
@@ -323,7 +323,7 @@ def test_runs_that_read_different_files_are_kept_apart(tmp_path: Path) -> None:
         weights.parent.mkdir(parents=True)
         weights.write_text(str(len(name) + ord(name[0])))
         run_variant(tmp_path / name, READS, budget=1)
-    [dataset] = gather([tmp_path / name / "run" for name in ("one", "two")]).datasets
+    [dataset] = collect_runs([tmp_path / name / "run" for name in ("one", "two")]).datasets
     assert len(dataset.table.methods) == 2
     merged = {"directories": [tmp_path / "one" / "run", tmp_path / "two" / "run"]}
     with pytest.raises(UsageError, match="files of Variant"):

@@ -40,7 +40,7 @@ from edgecil.analysis.similarities import (
 from edgecil.analysis.sources import (
     DatasetRuns,
     Source,
-    gather,
+    collect_runs,
     is_saved_analysis,
     join_sources,
     registered_names,
@@ -83,9 +83,9 @@ def analyze(
             experiment's configuration, or else `accuracy`, the paper's A(O).
         classifier: classifier of the methods to analyse, such as `nme` (nearest mean of
             exemplars); methods without it are left out. By default each method's main one.
-        similarity: file with the similarity of the classes, for predictors. By default that of the
-            experiment's sequences or, for a CSV file, that of the dataset's class names. In Python
-            also a similarity.
+        similarity: file with the similarity of the classes, for predictors. By default the
+            similarity that chose the experiment's sequences or, for a CSV file, the similarity of
+            the dataset's class names. In Python also a similarity.
         predictor: objective to show beside the orders as a predictor of accuracy; by default
             `adjacent`, the paper's S.
         level: probability with which an interval contains what it is about; 0.95 by default.
@@ -105,9 +105,11 @@ def analyze(
     chosen = {name: value for name, value in options_or_none.items() if value is not None}
     if is_saved_analysis(source) and not more:
         return _load(source, chosen)
-    gathered = gather(join_sources(source, more), metric=metric, classifier=classifier, **reading)
-    options = AnalysisOptions(**{**chosen, "metric": gathered.metric})
-    parts = gathered.datasets
+    collected = collect_runs(
+        join_sources(source, more), metric=metric, classifier=classifier, **reading
+    )
+    options = AnalysisOptions(**{**chosen, "metric": collected.metric})
+    parts = collected.datasets
     tables = [part.table.renumbered() for part in parts]
     methods = tuple(dict.fromkeys(name for table in tables for name in table.methods))
     baseline = options.baseline
@@ -119,13 +121,13 @@ def analyze(
         for part, table, pairs in zip(parts, tables, judged.by_table, strict=True)
     ]
     return Analysis(
-        gathered.words,
+        collected.source_names,
         options,
         tuple(datasets),
         version("edgecil"),
         judged.over_datasets,
         profile_methods(tables, methods, options.terms),
-        gathered.reading.line,
+        collected.reading.line,
     )
 
 

@@ -366,7 +366,7 @@ class Analysis(Entries[Any]):
         return {dataset.dataset: dataset for dataset in self.datasets}
 
     def __getitem__(self, name: str) -> Any:
-        """Return a method's analysis, or with several datasets that of a dataset."""
+        """Return a method's analysis, or with several datasets a dataset's."""
         entries = self._entries()
         if name in entries:
             return entries[name]

@@ -79,7 +79,7 @@ class Claim:
 class Claims:
     """One method over class orders and trainings, from the orders that represent them best.
 
-    These are those of :func:`~edgecil.analysis.samples.representative_orders`. Accuracies are
+    They are chosen by :func:`~edgecil.analysis.samples.representative_orders`. Accuracies are
     per cent.
 
     Attributes:

@@ -20,7 +20,7 @@ from edgecil.analysis.pairs import published_names
 from edgecil.analysis.plausibility import warn_of_failures
 from edgecil.analysis.plots import COMPARISON_HEIGHT, draw_comparisons
 from edgecil.analysis.profiles import PerformanceProfile, profile_methods
-from edgecil.analysis.sources import Gathered, Source, gather, join_sources
+from edgecil.analysis.sources import CollectedRuns, Source, collect_runs, join_sources
 from edgecil.analysis.standings import ComparedGroup, Standing, group_comparisons
 from edgecil.analysis.terms import IntervalKind, Terms
 from edgecil.errors import UnknownNameError, UsageError, name_parameters, unknown_name_error
@@ -49,8 +49,8 @@ class MethodComparison(Sequence[Comparison]):
 
     `comparison["a", "b"]` is the comparison of two methods, whatever their order: on the dataset,
     or over all datasets if there are several, where `comparison["cub", "a", "b"]` is that on one.
-    `comparison["a"]` has those of one method. Where two methods alone were compared, what is said
-    about them is said by the whole, too: `comparison.better`, `comparison.difference`, …
+    `comparison["a"]` has all comparisons of one method. Where two methods alone were compared, the
+    whole has the attributes of their comparison: `comparison.better`, `comparison.difference`, …
 
     Attributes:
         source: the experiments or files, as they were given.
@@ -288,13 +288,13 @@ def compare(
         metric: metric to compare; by default the experiment's.
         classifier: classifier of the methods, such as `nme`; each method's main one by default.
         level: probability with which an interval contains what it is about; 0.95 by default.
-        interval: `t` for Student's (or Welch's) interval whatever the spread is; by default that of
-            the measured model, which is nearly always the same.
+        interval: `t` for Student's (or Welch's) interval whatever the spread is; by default the
+            measured model's, which is nearly always the same.
         anytime: whether verdicts and intervals stay valid if one compares again after every run. By
             default they are for a number of runs that was chosen beforehand.
         reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
     """
-    gathered = gather(
+    collected = collect_runs(
         join_sources(source, more),
         metric=metric,
         classifier=classifier,
@@ -302,10 +302,10 @@ def compare(
         **reading,
     )
     baseline = reading.get("baseline")
-    published = [published_names(part.table, part.published) for part in gathered.datasets]
-    compared = _choose_methods(gathered, published, method, baseline)
+    published = [published_names(part.table, part.published) for part in collected.datasets]
+    compared = _choose_methods(collected, published, method, baseline)
     terms = Terms.of(level=level, interval=interval, anytime=anytime)
-    tables = [part.table for part in gathered.datasets]
+    tables = [part.table for part in collected.datasets]
     judged = compare_tables(tables, compared, terms, published)
     pairs = tuple(pair for pairs in judged.by_table for pair in pairs)
     if not pairs:
@@ -314,7 +314,7 @@ def compare(
             f"Got {', '.join(compared)}, without a common order. "
             "Train both on the same protocol with the same order seed."
         )
-    notes = [note for part in gathered.datasets for note in part.notes]
+    notes = [note for part in collected.datasets for note in part.notes]
     for table, results in zip(tables, published, strict=True):
         for name in compared:
             if name in table.methods:
@@ -323,25 +323,25 @@ def compare(
             elif name in results:
                 notes.append(describe_published(name, results[name]))
     return MethodComparison(
-        ", ".join(gathered.words),
-        gathered.metric,
+        ", ".join(collected.source_names),
+        collected.metric,
         pairs,
         judged.over_datasets,
         profile_methods(tables, compared, terms),
         tuple(notes),
         baseline,
-        gathered.reading.line,
+        collected.reading.line,
     )
 
 
 def _choose_methods(
-    gathered: Gathered,
+    collected: CollectedRuns,
     published: Sequence[Mapping[str, PublishedResult]],
     method: Sequence[str] | str | None,
     baseline: str | None,
 ) -> tuple[str, ...]:
     """Return the methods to compare, at least two; published ones come last."""
-    names = [name for part in gathered.datasets for name in part.table.methods]
+    names = [name for part in collected.datasets for name in part.table.methods]
     available = dict.fromkeys([*names, *(name for results in published for name in results)])
     if isinstance(method, str):
         method = [name.strip() for name in method.split(",")]
@@ -354,8 +354,8 @@ def _choose_methods(
     if baseline is not None:
         chosen.setdefault(baseline)
     if len(chosen) < 2:
-        words = gathered.words
-        twice = [f", twice from {name}" for name in words if words.count(name) > 1]
+        sources = collected.source_names
+        twice = [f", twice from {name}" for name in sources if sources.count(name) > 1]
         raise UsageError(
             "A comparison requires at least two methods. "
             f"Got {', '.join(chosen)} alone{twice[0] if twice else ''}."

@@ -152,13 +152,13 @@ def correlate(
             return Correlation(n, reason=f"requires a {name} that differs between orders")
     r, rho = _pearson(x, y), _pearson(_ranks(x), _ranks(y))
     if relabelled is not None and finite.all():
-        others = np.abs(_correlations(relabelled, y))
-        p_value = float(1 + (others >= abs(r) - SAME).sum()) / (1 + len(others))
+        by_chance = np.abs(_correlations(relabelled, y))
+        p_value = float(1 + (by_chance >= abs(r) - SAME).sum()) / (1 + len(by_chance))
         if n < _LEAST:
-            return Correlation(n, r, None, None, rho, p_value, p_value, len(others), _TOO_FEW)
-        reach = np.quantile(np.append(others, abs(r)), _LEVEL, method="higher")
+            return Correlation(n, r, None, None, rho, p_value, p_value, len(by_chance), _TOO_FEW)
+        reach = np.quantile(np.append(by_chance, abs(r)), _LEVEL, method="higher")
         interval = _around(r, float(np.arctanh(min(reach, 1.0 - SAME))))
-        return Correlation(n, r, *interval, rho, p_value, p_value, len(others))
+        return Correlation(n, r, *interval, rho, p_value, p_value, len(by_chance))
     if n < _LEAST:
         return Correlation(n, r, None, None, rho, reason=_TOO_FEW)
     reach = float(ndtri((1.0 + _LEVEL) / 2.0)) / np.sqrt(n - 3)

@@ -25,7 +25,7 @@ from edgecil.analysis.samples import (
     posterior_of_orders,
     representative_orders,
 )
-from edgecil.analysis.sources import DatasetRuns, Source, gather, join_sources
+from edgecil.analysis.sources import DatasetRuns, Source, collect_runs, join_sources
 from edgecil.analysis.terms import DEFAULT_TERMS, IntervalKind, Terms
 from edgecil.entries import Entries
 from edgecil.errors import UsageError, warn
@@ -143,7 +143,7 @@ def advise(
 
 
 def orders_for(
-    known: Posterior,
+    posterior: Posterior,
     target: float,
     assurance: float,
     *,
@@ -156,26 +156,26 @@ def orders_for(
     its posterior; the half-width then follows from the model. One sample only, no batch. Numbers
     of 200 and more are within half a per cent of the least that suffices. None if `most` do not.
     """
-    variance, weights = np.exp(2.0 * known.log_std), known.weights.sum(axis=-1)
+    variance, weights = np.exp(2.0 * posterior.log_std), posterior.weights.sum(axis=-1)
     factors = np.geomspace(1e-3, 1e3, _SQUARES)
 
     def probability(more: int) -> float:
         """Half-widths grow with the sum of squares; find the largest that is allowed."""
         squares = more * float(weights @ variance) * factors
-        below = known.after(more, squares[:-1:_STRIDE]).half_width(level) <= target
+        below = posterior.after(more, squares[:-1:_STRIDE]).half_width(level) <= target
         if not below[0]:
             return 0.0
         start = _STRIDE * (int(below.sum()) - 1)
         near = squares[start : start + _STRIDE + 1]
-        widths = known.after(more, near).half_width(level)
+        widths = posterior.after(more, near).half_width(level)
         largest = np.exp(np.interp(target, widths, np.log(near)))
         return float(weights @ chdtr(more, largest / variance))
 
-    width = float(known.half_width(level))
+    width = float(posterior.half_width(level))
     if width <= target:
         return 0
     # The half-width falls with the root of the number of orders.
-    guess = known.evidence.order_count * ((width / target) ** 2 - 1.0)
+    guess = posterior.evidence.order_count * ((width / target) ** 2 - 1.0)
     low, high = 0, int(np.clip(guess, 1.0, most))
     while probability(high) < assurance:
         if high >= most:
@@ -188,7 +188,7 @@ def orders_for(
 
 
 def orders_to_decide(
-    known: Posterior,
+    posterior: Posterior,
     values: ArrayLike,
     assurance: float,
     *,
@@ -203,12 +203,12 @@ def orders_to_decide(
     """
     seen = np.asarray(values, dtype=np.float64)
     rng = np.random.default_rng(0)
-    weights = known.weights.ravel()
+    weights = posterior.weights.ravel()
     chosen = rng.choice(len(weights), _FUTURES, p=weights / weights.sum())
-    row, column = np.unravel_index(chosen, known.weights.shape)
-    std = np.exp(known.log_std)[row]
-    width = std * np.sqrt(known.mean_variance[0, column])
-    mean = known.centre[0, column] + width * rng.standard_normal(_FUTURES)
+    row, column = np.unravel_index(chosen, posterior.weights.shape)
+    std = np.exp(posterior.log_std)[row]
+    width = std * np.sqrt(posterior.mean_variance[0, column])
+    mean = posterior.centre[0, column] + width * rng.standard_normal(_FUTURES)
     future = mean[:, None] + std[:, None] * rng.standard_normal((_FUTURES, most))
     series = np.concatenate([np.broadcast_to(seen, (_FUTURES, len(seen))), future], axis=1)
     decided = excludes_zero(series, level)[:, len(seen) - 1 :].cumsum(axis=1) > 0
@@ -404,8 +404,10 @@ def next_runs(
     if target is not None and not 0.0 < target < math.inf:
         raise UsageError(f"`target` must be a positive number of points. Got {target:g} instead.")
     terms = Terms.of(level=level, interval=interval, anytime=True)
-    gathered = gather(join_sources(source, more), metric=metric, classifier=classifier, **reading)
-    runs = gathered.datasets
+    collected = collect_runs(
+        join_sources(source, more), metric=metric, classifier=classifier, **reading
+    )
+    runs = collected.datasets
     if out is not None and len(runs) > 1:
         names = ", ".join(part.table.dataset for part in runs)
         raise UsageError(f"`out` requires runs on one dataset. Got {names}.")
@@ -423,7 +425,7 @@ def next_runs(
             advice[0].save(out)
         else:
             warn(f"{out} was not written: no further class orders are suggested.")
-    return NextRuns(tuple(advice), gathered.reading.line)
+    return NextRuns(tuple(advice), collected.reading.line)
 
 
 def _is_saved(start: bytes) -> bool:
@@ -490,7 +492,7 @@ def _next(
 
 
 def _runs_to_decide(
-    comparison: Comparison, known: Posterior, values: ArrayLike, most: int, pair_count: int
+    comparison: Comparison, posterior: Posterior, values: ArrayLike, most: int, pair_count: int
 ) -> int | None:
     """Return after how many more runs it is decided with probability 80 % which is better.
 
@@ -499,7 +501,7 @@ def _runs_to_decide(
     if comparison.better is not None:
         return 0
     level = 1.0 - LIKELY / pair_count
-    needed = orders_to_decide(known, values, ASSURANCES[0], most=most, level=level)
+    needed = orders_to_decide(posterior, values, ASSURANCES[0], most=most, level=level)
     return None if needed is None else max(needed, 1)
 
 

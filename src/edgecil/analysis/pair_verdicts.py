@@ -95,8 +95,8 @@ class Comparison(Verdict):
 
     Attributes:
         dataset: its name.
-        n: number of orders (or runs) that both ran; of unpaired runs, those of the method with
-            fewer.
+        n: number of orders (or runs) that both ran; of unpaired runs, the smaller number of the
+            two methods.
         wins: on how many of them the method that is ahead is better.
         ties: on how many both are equal.
         new_run_probability: that the method that is ahead is better in a new run, one new order

@@ -50,10 +50,10 @@ class PairDifferences:
         values: (n,) one per order, the mean over its trainings; of unpaired runs all (n₁ n₂,).
         posterior: what they say about the population; None if there is no interval.
         population: what the difference is about, after 'over'.
-        count: n; of unpaired runs, those of the method with fewer.
+        count: n; of unpaired runs, the smaller number of the two methods.
         paired: whether there is a difference for each order, seed or run.
         random_orders: whether the orders are random draws, or all.
-        chosen_by: protocols that chose the orders, if not blindly.
+        chosen_by: protocols that chose the orders, if they are not random.
         sequence: that keeps a verdict valid after every run; None unless that is wanted.
         no_verdict: why there is no interval; None if there is one.
     """

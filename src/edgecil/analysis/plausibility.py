@@ -64,7 +64,7 @@ def fractions_to_per_cent(table: Runs) -> tuple[Runs, list[str]]:
 def _check_units(table: Runs) -> None:
     """Refuse a run that looks like a fraction among others in per cent.
 
-    These are those of its method or, of a metric that may have any value, all.
+    The others are the runs of its method or, of a metric that may have any value, all runs.
     """
     low, high = find_metric(table.metric).bounds
     if -np.inf < low < 0.0:
@@ -174,16 +174,18 @@ def _note_extremes(table: Runs) -> list[str]:
     for protocol in table.protocols:
         orders = [table.orders(method, protocol) for method in table.methods]
         for label in find_protocol(protocol).constructed or ():
-            by_method = [
-                {it for name, it in zip(own.labels, own.sequences, strict=True) if name == label}
-                for own in orders
-            ]
-            different = set[ClassSequence]().union(*by_method)
+            different: set[ClassSequence] = set()
+            has_several = False  # of one method
+            for orders_of_method in orders:
+                labelled = zip(orders_of_method.labels, orders_of_method.sequences, strict=True)
+                sequences = {sequence for name, sequence in labelled if name == label}
+                different |= sequences
+                has_several = has_several or len(sequences) > 1
             if len(different) < 2:
                 continue
             effect = (
                 "it is not compared with random orders"
-                if any(len(own) > 1 for own in by_method)
+                if has_several
                 else "the methods ran different ones"
             )
             notes.append(

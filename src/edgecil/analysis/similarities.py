@@ -1,4 +1,4 @@
-"""The similarity that an analysis uses: a given one, the experiment's, or that of class names."""
+"""The similarity that an analysis uses: the user's, the experiment's, or from class names."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ def describe_similarity(similarity: Similarity) -> str | None:
 
 
 def find_similarity(
-    runs: DatasetRuns, given: SimilarityLike | None
+    runs: DatasetRuns, user_similarity: SimilarityLike | None
 ) -> tuple[Similarity | None, list[str], str]:
     """Return the similarity of the table's classes, notes, and why there is none."""
     table = runs.table
     if table.arranges == "tasks":
-        if given is not None:
+        if user_similarity is not None:
             raise UsageError("Orders of given tasks have no similarity; leave it out.")
         return None, [], ""
-    if isinstance(given, (str, Path)):
-        return _select(read_similarity(given), table, str(given)), [], ""
-    if given is not None:
-        return _select(given, table, "The similarity"), [], ""
+    if isinstance(user_similarity, (str, Path)):
+        return _select(read_similarity(user_similarity), table, str(user_similarity)), [], ""
+    if user_similarity is not None:
+        return _select(user_similarity, table, "The similarity"), [], ""
     notes: list[str] = []
     if not table.has_orders:
         of_orders = describe_unknown_choice(table.protocols) if table.counts_orders else None

@@ -87,28 +87,35 @@ class DatasetRuns:
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """What a user gives, by kind: experiments as of one moment, tables of runs, and all else."""
+    """What a user gives, by kind, and the name of each source.
+
+    Attributes:
+        experiments: as they are at one moment.
+        tables: tables of runs.
+        unread: files, DataFrames and mappings, which are read later.
+        names: the name of each source in a few words.
+    """
 
     experiments: list[Experiment]
     tables: list[Runs]
-    others: list[TableSource]
-    words: tuple[str, ...]
+    unread: list[TableSource]
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Gathered:
+class CollectedRuns:
     """The runs of all sources, each with its name, by one metric, for each dataset.
 
     Attributes:
         sources: what was given.
-        words: the name of each source.
+        source_names: the name of each source.
         metric: of all runs.
         datasets: the runs on each dataset.
         reading: how they were understood.
     """
 
     sources: Sources
-    words: tuple[str, ...]
+    source_names: tuple[str, ...]
     metric: str
     datasets: list[DatasetRuns]
     reading: Reading
@@ -148,16 +155,16 @@ def list_sources(source: Source | Sequence[Source] | Sources) -> Sources:
     if isinstance(source, Sources):
         return source
     sources = Sources([], [], [], ())
-    words = tuple(_add_source(source, sources))
-    return replace(sources, words=words)
+    names = tuple(_add_source(source, sources))
+    return replace(sources, names=names)
 
 
 def _add_source(source: Any, sources: Sources) -> Iterator[str]:
-    """Add a source to those of its kind, and yield its name in a few words."""
+    """Add a source to the others of its kind, and yield its name in a few words."""
     if isinstance(source, (list, tuple, Mapping)) and not source:
         raise UsageError("`source` must have at least one entry. Got none.")
     if is_records(source):
-        sources.others.append(source)
+        sources.unread.append(source)
         yield "a list of rows"
     elif isinstance(source, (list, tuple)) and not is_numbers(source):
         for entry in source:
@@ -173,7 +180,7 @@ def _add_source(source: Any, sources: Sources) -> Iterator[str]:
 
             sources.experiments.append(Experiment.open(source).snapshot())
         else:
-            sources.others.append(source)
+            sources.unread.append(source)
         yield str(source)
     elif is_experiment(source):
         sources.experiments.append(source.snapshot())
@@ -182,10 +189,10 @@ def _add_source(source: Any, sources: Sources) -> Iterator[str]:
         sources.tables.append(source)
         yield f"a table of {source.dataset}"
     elif isinstance(source, Mapping):
-        sources.others.append(source)
+        sources.unread.append(source)
         yield from map(str, source)
     elif is_numbers(source) or is_data_frame(source):
-        sources.others.append(source)
+        sources.unread.append(source)
         yield "a DataFrame"
     else:
         raise wrong_value_error(
@@ -203,7 +210,7 @@ def is_experiment(source: object) -> TypeGuard[Experiment]:
 
 
 def _is_directory_of_experiment(path: Path) -> bool:
-    """Return whether a folder is that of an experiment, or has no files that could be results."""
+    """Return whether a folder is an experiment's, or has no files that could be results."""
     if not path.is_dir():
         return False
     is_marked = any((path / name).exists() for name in _EXPERIMENT_FILES)
@@ -229,19 +236,19 @@ def available_metrics(sources: Sources) -> list[str]:
     for experiment in sources.experiments:
         tables = {name: experiment.table(name) for name in METRICS}
         available &= {name for name, table in tables.items() if table.missing < len(table)}
-    if sources.others:
-        available &= set(read_sources(sources.others).metrics)
+    if sources.unread:
+        available &= set(read_sources(sources.unread).metrics)
     return [name for name in METRICS if name in available]
 
 
-def gather(
+def collect_runs(
     source: Source | Sequence[Source] | Sources,
     *,
     metric: str | None = None,
     classifier: str | None = None,
     published_alone: bool = False,
     **reading: Unpack[ReadingOptions],
-) -> Gathered:
+) -> CollectedRuns:
     """Read the runs of all sources, join those on the same dataset, and check them.
 
     Published results are beside the runs on their dataset. Without any run they are an error
@@ -254,16 +261,16 @@ def gather(
     parts: list[DatasetRuns] = []
     metric = default_metric(sources) if metric is None else metric
     read = None
-    if sources.others:
+    if sources.unread:
         if classifier is not None:
             raise UsageError(
                 f"`classifier` requires experiment directories. Got {format_value(classifier)} "
-                f"for {sources.words[-1]}; give the column of that classifier as `metric`."
+                f"for {sources.names[-1]}; give the column of that classifier as `metric`."
             )
-        read = read_sources(sources.others, metric=metric, **reading)
+        read = read_sources(sources.unread, metric=metric, **reading)
         metric = read.runs[0].metric if read.runs else read.metric
         left_out = tuple(f"Not read: {path}: {why}" for path, why in read.left_out.items())
-        where = ", ".join(sources.words)
+        where = ", ".join(sources.names)
         parts += [DatasetRuns(table, notes=left_out, where=where) for table in read.runs]
     metric = DEFAULT_METRIC if metric is None else metric
     for experiment in sources.experiments:
@@ -286,7 +293,7 @@ def gather(
         joined = _with_published(joined, read.published, sources)
     tables = [part.table for part in joined if part.table.methods]
     whole = combine_readings(read, tables, metric)
-    return Gathered(sources, sources.words, metric, joined, whole)
+    return CollectedRuns(sources, sources.names, metric, joined, whole)
 
 
 def _with_published(
@@ -299,7 +306,7 @@ def _with_published(
     """
     if not parts:
         raise DataError(
-            f"{', '.join(sources.words)} has published means alone, which 'compare' judges; give "
+            f"{', '.join(sources.names)} has published means alone, which 'compare' judges; give "
             "your own runs beside it, as a second source."
         )
     datasets = {part.table.dataset for part in parts}
@@ -332,7 +339,7 @@ def export_runs(
             accuracy tables.
         out: the file to write, .csv or .csv.gz.
         metric: the metric to write: `accuracy`, `last`, `average`, `forgetting` or `bwt`; by
-            default that of the experiments, as in an analysis.
+            default the experiments' metric, as in an analysis.
         classifier: the classifier of the methods, such as `nme`; each method's main one by
             default.
         overwrite: replace the file if it exists.
@@ -343,7 +350,7 @@ def export_runs(
     """
     check_new(out, overwrite=overwrite)
     tables: list[Runs] = []
-    for part in gather(source, metric=metric, classifier=classifier, **reading).datasets:
+    for part in collect_runs(source, metric=metric, classifier=classifier, **reading).datasets:
         table = part.table
         if table.names is not None:
             from edgecil.classes import get_classes
@@ -377,7 +384,7 @@ def _without_failures(table: Runs) -> Runs:
 def _join(group: Sequence[DatasetRuns], pool: str | None) -> DatasetRuns:
     """Return the runs of several sources on one dataset as one table, and check them."""
     parts, notes = _keep_apart(group, pool)
-    table = _joined([part.table for part in parts])
+    table = _join_renumbered([part.table for part in parts])
     experiments = tuple(experiment for part in parts for experiment in part.experiments)
     notes += [note for part in parts for note in part.notes]
     notes += [*table.notes, *_note_seeds(table, experiments), *_note_machines(experiments)]
@@ -500,7 +507,7 @@ def _note_machines(experiments: Sequence[Experiment]) -> list[str]:
     return [f"The runs come from different machines: {'; '.join(differing)}."] if differing else []
 
 
-def _joined(tables: Sequence[Runs]) -> Runs:
+def _join_renumbered(tables: Sequence[Runs]) -> Runs:
     """Return runs on one dataset as one table, with classes numbered as in the first."""
     if len(tables) == 1:
         return tables[0]
@@ -512,7 +519,7 @@ def _joined(tables: Sequence[Runs]) -> Runs:
     named = [_with_names(table) for table in tables]
     first = named[0]
     if not first.has_orders:
-        return join_tables(_apart(named))
+        return join_tables(_share_stand_ins(named))
     classes = [table.names or table.classes for table in named]
     for classes_of_source in classes:
         if set(classes_of_source) != set(classes[0]):
@@ -527,7 +534,7 @@ def _joined(tables: Sequence[Runs]) -> Runs:
     return join_tables(named)
 
 
-def _apart(tables: Sequence[Runs]) -> list[Runs]:
+def _share_stand_ins(tables: Sequence[Runs]) -> list[Runs]:
     """Return tables without sequences whose stand-ins are the same for the same seed or order.
 
     Its label names a seed, an order, or a run that no other method shares.

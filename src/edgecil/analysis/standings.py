@@ -24,7 +24,7 @@ class Standing:
     against: tuple[Verdict, ...]
     not_compared: tuple[str, ...] = ()
 
-    def others(self, grade: str) -> list[str]:
+    def methods_of_grade(self, grade: str) -> list[str]:
         """Return the methods over which the reference is better with this grade.
 
         `cannot tell` and `too few` give those from which it cannot be told apart.

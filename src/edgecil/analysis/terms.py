@@ -16,7 +16,7 @@ class Terms:
 
     Attributes:
         level: probability with which an interval contains what it is about.
-        interval: `model` for that of the measured model, which is Student's t unless runs are
+        interval: `model` for the measured model's, which is Student's t unless runs are
             nearly equal, differ very much or say more by their classes; `t` for Student's t alone.
         anytime: whether verdicts stay valid if one looks after every run. Otherwise they are for a
             number of runs that was chosen beforehand.

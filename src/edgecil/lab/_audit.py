@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from edgecil.analysis.samples import LEAST_SAMPLE, Truth, find_truth
-from edgecil.analysis.sources import Source, gather
+from edgecil.analysis.sources import Source, collect_runs
 from edgecil.errors import DataError, EdgecilError
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.files import replace_file
@@ -202,10 +202,10 @@ def audit(
         draw_seed: seed of those draws.
     """
     check_draws(draws)
-    gathered = gather(source, metric=metric, classifier=classifier)
-    sources, metric = gathered.sources, gathered.metric
+    collected = collect_runs(source, metric=metric, classifier=classifier)
+    sources, metric = collected.sources, collected.metric
     datasets = []
-    for part in gathered.datasets:
+    for part in collected.datasets:
         dataset_audit = audit_table(part.table, draws=draws, seed=draw_seed)
         if not dataset_audit.methods:
             raise DataError(
@@ -214,9 +214,9 @@ def audit(
             )
         datasets.append(dataset_audit)
     finished = Audit(
-        gathered.words, classifier, draws, draw_seed, tuple(datasets), version("edgecil")
+        collected.source_names, classifier, draws, draw_seed, tuple(datasets), version("edgecil")
     )
-    if len(gathered.words) == len(sources.experiments) == 1:
+    if len(collected.source_names) == len(sources.experiments) == 1:
         path = audit_file(sources.experiments[0].directory, metric, classifier)
         with suppress(EdgecilError), replace_file(path) as file:  # it may be read-only
             file.write(checked_json(finished, AUDIT_SCHEMA))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from edgecil.analysis.samples import find_truth, unbiased_orders
-from edgecil.analysis.sources import Source, gather
+from edgecil.analysis.sources import Source, collect_runs
 
 LEAST_ORDERS = 20
 LEAST_DISTINCT = 10
@@ -51,7 +51,7 @@ def normality(
         By dataset and method.
     """
     tests: dict[str, dict[str, Normality]] = {}
-    for runs in gather(source, metric=metric, classifier=classifier).datasets:
+    for runs in collect_runs(source, metric=metric, classifier=classifier).datasets:
         table = runs.table.renumbered()
         tests[table.dataset] = {}
         for name in table.methods:

@@ -173,9 +173,9 @@ def describe_leader(standing: Standing, start: str = "") -> str:
     name = standing.reference
     groups = []
     for grade, adverb in _GRADES.items():
-        if others := standing.others(grade):
+        if others := standing.methods_of_grade(grade):
             groups.append(f"{adverb} better than {_name_group(others)}")
-    level = [*standing.others("cannot tell"), *standing.others("too few")]
+    level = [*standing.methods_of_grade("cannot tell"), *standing.methods_of_grade("too few")]
     if not groups:
         several = f"any of the other {len(level)}" if len(level) > 1 else level[0]
         if all(verdict.grade == "too few" for verdict in standing.against):

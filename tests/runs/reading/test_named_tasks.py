@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from edgecil import analyze, compare, next_runs
-from edgecil.analysis.sources import gather
+from edgecil.analysis.sources import collect_runs
 from edgecil.runs.reading.named_tasks import parse_task_order
 from edgecil.sequences import ClassSequence
 
@@ -63,7 +63,7 @@ def test_named_orders_of_given_tasks_are_sequences_in_the_space_of_their_permuta
     write,
 ) -> None:
     path = write(NAMED)
-    [dataset] = gather(path, given_tasks=TASKS).datasets
+    [dataset] = collect_runs(path, given_tasks=TASKS).datasets
     table = dataset.table
     assert (table.arranges, table.names, table.space.size) == ("tasks", tuple(TASKS), 6)
     assert ClassSequence([[2], [0], [1]]) in table.sequences
@@ -96,7 +96,7 @@ def test_two_files_of_task_orders_are_compared_as_task_orders(tmp_path: Path) ->
         path.write_text("\n".join([header, *(row for row in rows if row[0] == name)]))
     comparison = compare(paths, given_tasks=TASKS)["a", "b"]
     assert comparison.population == "task orders like these, for one training seed"
-    [dataset] = gather(paths, given_tasks=TASKS).datasets
+    [dataset] = collect_runs(paths, given_tasks=TASKS).datasets
     assert (dataset.table.arranges, dataset.table.chance) == ("tasks", None)
 
 
