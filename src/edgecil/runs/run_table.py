@@ -235,13 +235,15 @@ class Runs:
         sequence have seeds 0, 1, …, and a run without a value has failed. `settings` are by digest.
         """
         count, numbers = len(method), np.asarray(values, dtype=np.float64)
-        methods, a = _code(list(map(short_name, method)))
-        protocols, b = _code(list(map(short_name, protocol)))
-        labels, c = _code([str(order) for order in sequence] if label is None else label)
-        sequences, d = _code(sequence)
-        identities, e = _code([""] * count if identity is None else identity)
+        methods, method_codes = _code(list(map(short_name, method)))
+        protocols, protocol_codes = _code(list(map(short_name, protocol)))
+        labels, label_codes = _code([str(order) for order in sequence] if label is None else label)
+        sequences, sequence_codes = _code(sequence)
+        identities, identity_codes = _code([""] * count if identity is None else identity)
         if seed is None:
-            seed = _number_seeds(np.arange(count), a, b, c, d)
+            seed = _number_seeds(
+                np.arange(count), method_codes, protocol_codes, label_codes, sequence_codes
+            )
         seeds = np.asarray(seed, dtype=np.int64)
         return cls(
             dataset=short_name(dataset),
@@ -250,13 +252,13 @@ class Runs:
             labels=labels,
             sequences=sequences,
             identities=identities,
-            method=a,
-            protocol=b,
-            label=c,
-            sequence=d,
-            identity=e,
+            method=method_codes,
+            protocol=protocol_codes,
+            label=label_codes,
+            sequence=sequence_codes,
+            identity=identity_codes,
             seed=seeds,
-            repeat=_number_seeds(seeds, a, d)
+            repeat=_number_seeds(seeds, method_codes, sequence_codes)
             if repeat is None
             else np.asarray(repeat, dtype=np.int64),
             status=np.where(np.isnan(numbers), FAILED, FINISHED)

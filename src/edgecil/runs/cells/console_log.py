@@ -279,16 +279,12 @@ def _tables_of_curves(lines: Sequence[str], source: str) -> list[CellTable]:
         elif task == count and count > 0:
             runs[-1][1].pop()  # a later average after the same task
         runs[-1][1].append(value)
-    return number_runs(
-        [
-            [
-                run_table(
-                    FORM, source, curve=values, curve_name=ALL_TASKS, facts={**facts, "unit": unit}
-                )
-            ]
-            for facts, values in runs
-        ]
-    )
+    tables_of_runs: list[list[CellTable]] = []
+    for facts, values in runs:
+        facts_and_unit: dict[str, Cell] = {**facts, "unit": unit}
+        table = run_table(FORM, source, curve=values, curve_name=ALL_TASKS, facts=facts_and_unit)
+        tables_of_runs.append([table])
+    return number_runs(tables_of_runs)
 
 
 def _tables_of_matrices(lines: Sequence[str], source: str) -> list[CellTable]:

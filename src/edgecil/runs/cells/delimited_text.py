@@ -218,7 +218,11 @@ def _without_empty_columns(
     header: list[str], rows: list[list[str]]
 ) -> tuple[list[str], list[list[str]]]:
     """Leave out columns without a name and without cells, which trailing delimiters make."""
-    kept = [place for place, name in enumerate(header) if name or any(row[place] for row in rows)]
+
+    def has_cells(place: int) -> bool:
+        return any(row[place] for row in rows)
+
+    kept = [place for place, name in enumerate(header) if name or has_cells(place)]
     return [header[place] for place in kept], [[row[place] for place in kept] for row in rows]
 
 

@@ -130,12 +130,12 @@ def _add_tables(result: TablesOfFiles, file: Path) -> None:
 
 def _files_below(folder: Path) -> Sequence[Path]:
     """Return the files in a folder and its folders, without hidden ones, in a fixed order."""
+
+    def is_hidden(path: Path) -> bool:
+        return any(part.startswith(_HIDDEN) for part in path.relative_to(folder).parts)
+
     files = [path for path in folder.rglob("*") if path.is_file()]
-    return sorted(
-        path
-        for path in files
-        if not any(part.startswith(_HIDDEN) for part in path.relative_to(folder).parts)
-    )
+    return sorted(path for path in files if not is_hidden(path))
 
 
 def _groups(path: Path) -> Iterable[dict[str, Form]]:

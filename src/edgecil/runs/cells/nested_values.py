@@ -166,7 +166,9 @@ def _column_tables(
         by_length.setdefault(len(column), []).append(name)
     for names in by_length.values():
         rows = list(zip(*(value[name] for name in names), strict=True))
-        where = place if len(by_length) == 1 else _joined(place, ", ".join(map(str, names))[:80])
+        where = (
+            place if len(by_length) == 1 else _join_place(place, ", ".join(map(str, names))[:80])
+        )
         yield _rows_table([str(name) for name in names], rows, form, source, where, facts)
 
 
@@ -192,11 +194,11 @@ def _record_tables(
         scalars, lists = flat[0]
         inner_facts = {**facts, **{name: _cell(value) for name, value in scalars.items()}}
         for name in list_names:
-            where = _joined(place, name)
+            where = _join_place(place, name)
             yield from _tables(lists[name], form, source, where, inner_facts, depth + 1)
         return
     for name in list_names:
-        yield _list_of_records(name, flat, names, form, source, _joined(place, name), facts)
+        yield _list_of_records(name, flat, names, form, source, _join_place(place, name), facts)
 
 
 def _list_of_records(
@@ -217,12 +219,11 @@ def _list_of_records(
             rows.append((scalars, indices, value))
         CELLS.check(source, len(rows) * (len(names) + deepest + 1))
     columns = _index_names(deepest)
-    cells = [
-        [scalars.get(other) for other in names]
-        + [*indices, *[None] * (deepest - len(indices))]
-        + [value]
-        for scalars, indices, value in rows
-    ]
+    cells: list[list[Any]] = []
+    for scalars, indices, value in rows:
+        beside = [scalars.get(other) for other in names]
+        missing = [None] * (deepest - len(indices))
+        cells.append([*beside, *indices, *missing, value])
     roles = dict.fromkeys(columns, "index")
     return _rows_table([*names, *columns, name], cells, form, source, place, facts, roles)
 
@@ -330,5 +331,5 @@ def _cell(value: Any) -> Cell:
     return str(value)[:_LONGEST_CELL]
 
 
-def _joined(place: str, name: str) -> str:
+def _join_place(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name

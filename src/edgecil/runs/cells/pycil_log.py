@@ -129,7 +129,8 @@ def _add_results(run: LogRun, classifier: str, text: str) -> None:
             for name, value in table.items()
             if "-" in name
         ]
-        if not all(0.0 <= value <= 100.0 for value in (total, *(group[2] for group in groups))):
+        accuracies = [total, *(accuracy for _, _, accuracy in groups)]
+        if not all(0.0 <= accuracy <= 100.0 for accuracy in accuracies):
             raise ValueError("it has an accuracy that is not per cent in [0, 100]")
     except (DataError, KeyError, ValueError, TypeError) as error:
         raise DataError(

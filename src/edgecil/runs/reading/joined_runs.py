@@ -154,14 +154,11 @@ def join_runs(
 def _unread_frames(frames: Sequence[Frame], with_metric: Sequence[Frame], metric: str) -> list[str]:
     """Return a sentence for each file that has results, but not of the metric."""
     read = {table.source for frame in with_metric for table in frame.tables}
-    unread = [
-        table.source
-        for frame in frames
-        if frame not in with_metric and offered_metrics(frame)
-        for table in frame.tables
-        if table.source not in read
-    ]
-    sources = list(dict.fromkeys(unread))
+    unread: dict[str, None] = {}
+    for frame in frames:
+        if frame not in with_metric and offered_metrics(frame):
+            unread.update((table.source, None) for table in frame.tables)
+    sources = [source for source in unread if source not in read]
     if not sources:
         return []
     verbs = ("has", "is") if len(sources) == 1 else ("have", "are")

@@ -134,7 +134,7 @@ def parse_name(piece: str, *, is_folder: bool = False) -> PathName:
     chosen: dict[str, str] = {}
     for role in ("method", "dataset", "seed"):
         places = [place for place, role_of_word in enumerate(roles) if role_of_word == role]
-        chosen[role] = _joined(places, words, piece)
+        chosen[role] = _join_words(places, words, piece)
     numbers = _NUMBER.findall(chosen["seed"])
     return PathName(
         chosen["method"],
@@ -221,7 +221,7 @@ def _is_common(word: str) -> bool:
     return word.lower() in _COMMON
 
 
-def _joined(places: Sequence[int], words: Sequence[str], piece: str) -> str:
+def _join_words(places: Sequence[int], words: Sequence[str], piece: str) -> str:
     """Return words as they stand in the piece, with its separators where they are neighbours."""
     text = ""
     for before, place in zip([None, *places], places, strict=False):
@@ -249,7 +249,7 @@ def without_words(method: str, values: Collection[str]) -> str:
         is_value = word.lower() in lower and not word.isdigit()
         if word and not is_value and not (number and number[1] in lower):
             kept.append(place)
-    return _joined(kept, words, method) if kept else method
+    return _join_words(kept, words, method) if kept else method
 
 
 def _tell_apart(names: dict[str, PathName], pieces: dict[str, list[str]]) -> dict[str, PathName]:

@@ -49,11 +49,11 @@ def add_notes(frame: Frame) -> None:
         key = tuple(text_of(frame.columns[name][row]) for name in texts)
         rows_by_name.setdefault(key, []).append(row)
     notes = [_note(frame, row) for row in range(len(frame))]
-    is_needed = any(
-        len(rows) > 1 and len({notes[row] for row in rows}) == len(rows)
-        for rows in rows_by_name.values()
-    )
-    if is_needed:
+
+    def tells_apart(rows: list[int]) -> bool:
+        return len(rows) > 1 and len({notes[row] for row in rows}) == len(rows)
+
+    if any(map(tells_apart, rows_by_name.values())):
         cells: list[Cell] = [*notes]
         frame.add(NOTE, cells, "scenario")
 

@@ -418,12 +418,9 @@ def _is_unfinished(frame: Frame, run: _Run) -> bool:
     """Return whether a run has fewer steps than its number of tasks, but more than one."""
     for name in frame.with_role("task count"):
         number = number_in(frame.columns[name][run.rows[0]])
-        tasks = {
-            task
-            for by_step in run.values.values()
-            for values in by_step.values()
-            for task in values
-        }
+        tasks: set[float] = set()
+        for by_step in run.values.values():
+            tasks.update(*by_step.values())
         is_joint = len(run.steps) == 1 and number is not None and len(tasks) == number.value
         return number is not None and len(run.steps) < number.value and not is_joint
     return False
