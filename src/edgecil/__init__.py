@@ -2,7 +2,8 @@
 
 `analyze`, `compare` and `next_runs` judge a table or an experiment, `write_report` writes its page,
 `run` trains, `check` says what a run would do, and `search_orders` looks for the worst order.
-`next`, `report` and `search`, as the verbs of the command line are called, do the same.
+`next`, `report`, `search` and `sequences`, as the verbs of the command line are called, do the
+same as `next_runs`, `write_report`, `search_orders` and `choose_sequences`.
 
 >>> import edgecil
 >>> similarity = edgecil.build_similarity(dataset="cifar100")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
 from edgecil.classes.lists import CLASS_LISTS
-from edgecil.errors import UsageError
+from edgecil.errors import UnknownNameError, UsageError, unknown_name_error
+from edgecil.io.notebook import html_table, show_printed
 from edgecil.options import checked
 from edgecil.sequences.objective import Objective
 from edgecil.sequences.optimum import Certificate
@@ -74,8 +76,25 @@ class ChosenSequences:
     notes: tuple[str, ...] = ()
     similarity: Similarity | None = None
 
-    def __getitem__(self, index: int) -> ScoredSequence:
-        return self.scored[index]
+    @overload
+    def __getitem__(self, index: int | str) -> ScoredSequence: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[ScoredSequence, ...]: ...
+
+    def __getitem__(self, index: int | str | slice) -> Any:
+        """Return the sequence at an index or with a label, or those of a slice."""
+        if not isinstance(index, str):
+            return self.scored[index]
+        for scored in self.scored:
+            if scored.label == index:
+                return scored
+        labels = [scored.label for scored in self.scored]
+        raise UnknownNameError(*unknown_name_error("label", index, labels).args)
+
+    def __contains__(self, item: object) -> bool:
+        """Whether a label or a sequence is in it."""
+        return any(item == scored.label or item is scored for scored in self.scored)
 
     def __iter__(self) -> Iterator[ScoredSequence]:
         return iter(self.scored)
@@ -87,10 +106,38 @@ class ChosenSequences:
         labels = ", ".join(scored.label for scored in self.scored)
         return f"<ChosenSequences of {len(self.names)} classes: {labels}>"
 
+    def __str__(self) -> str:
+        """Return the label and the tasks of each sequence, a line each, and the notes."""
+        lines = [f"{scored.label}: {self._words(scored)}" for scored in self.scored]
+        return "\n".join([*lines, *self.notes])
+
+    _repr_pretty_ = show_printed
+
+    def _repr_html_(self) -> str:
+        rows = [("label", "tasks", "S")]
+        for scored in self.scored:
+            score = "" if scored.profile is None else f"{scored.profile.score:.3f}"
+            rows.append((scored.label, self._words(scored), score))
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return html_table(rows) + notes
+
+    def _words(self, scored: ScoredSequence) -> str:
+        """Return the names of the classes, or of given tasks; tasks are separated by |."""
+        if scored.task_names:
+            return " | ".join(scored.task_names)
+        tasks = [", ".join(self.names[id_] for id_ in task) for task in scored.tasks]
+        return " | ".join(tasks)
+
 
 @checked
 def choose_sequences(
-    similarity: SimilaritySource | Similarity | Mapping[str, Any] | str | Path | None = None,
+    similarity: SimilaritySource
+    | Similarity
+    | Mapping[str, Any]
+    | Sequence[str]
+    | str
+    | Path
+    | None = None,
     *,
     dataset: str | None = None,
     classes: int | None = None,
@@ -109,7 +156,8 @@ def choose_sequences(
 
     Args:
         similarity: between N classes: a similarity, a file with one, or options of
-            :class:`~edgecil.similarity.SimilaritySource`.
+            :class:`~edgecil.similarity.SimilaritySource`. In Python also a list of the names of
+            the classes.
         dataset: name of the dataset whose classes are arranged; not with a file.
         classes: see :class:`edgecil.classes.ClassChoice`.
         classes_seed: see :class:`edgecil.classes.ClassChoice`.

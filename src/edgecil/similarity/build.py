@@ -23,9 +23,16 @@ from edgecil.similarity.text import DEFAULT_ENCODER, TEMPLATE, Encoder, text_sim
 Names = str | Path | Sequence[str] | ClassList
 Captions = str | Path | Mapping[str, str] | Sequence[str]
 
+_NAME_FILES = (".txt", ".csv", ".json")
 BUNDLED_CAPTIONS = "bundled"
 FILE_OPTIONS = ("file", "embeddings")
 TEXT_OPTIONS = ("names", "encoder", "template", "captions", "weights", "encoder_half")
+
+
+def _is_names(value: Any) -> bool:
+    """Whether a value is a list of names of classes."""
+    is_list = isinstance(value, (list, tuple)) and len(value) > 0
+    return is_list and all(isinstance(name, str) for name in value)
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,9 @@ class SimilaritySource(Options):
 
     @classmethod
     def options_in(cls, value: Any) -> dict[str, Any]:
-        """Return the options in a value; a path alone is the option `file`."""
+        """Return the options in a value; a path alone is `file`, a list of texts is `names`."""
+        if _is_names(value):
+            return super().options_in({"names": tuple(value)})
         is_path = isinstance(value, (str, os.PathLike))
         return super().options_in({"file": value} if is_path else value)
 
@@ -190,7 +199,13 @@ def _refuse_options(options: Mapping[str, Any], reason: str) -> None:
 
 
 def choose_similarity(
-    similarity: SimilaritySource | Similarity | Mapping[str, Any] | str | Path | None = None,
+    similarity: SimilaritySource
+    | Similarity
+    | Mapping[str, Any]
+    | Sequence[str]
+    | str
+    | Path
+    | None = None,
     *,
     dataset: str | None = None,
     classes: int | None = None,
@@ -250,6 +265,11 @@ def find_classes(dataset: str | None = None, names: Names | None = None) -> Clas
     if names is None:
         if dataset is None:
             raise UsageError("The classes are not specified; give `dataset` or `names`.")
+        if Path(dataset).suffix in _NAME_FILES and Path(dataset).is_file():
+            raise UsageError(
+                "`dataset` must be the name of a dataset, a folder of images or an .npz file. Got "
+                f"{dataset} instead; a file with the names of the classes is `names`."
+            )
         return dataset_classes(dataset)
     if isinstance(names, ClassList):
         class_list = names
