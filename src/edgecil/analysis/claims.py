@@ -218,6 +218,8 @@ def _claim(
 ) -> Claim:
     value: float | None = mean if quantity in ("mean", "next") else None
     unit = "training" if design.is_one_order else "order"
+    if design.varies == "unknown":
+        unit = "run"
     if posterior is None:
         return Claim(value, level=level, reason=why_unknown(count, unit))
     if value is None:

@@ -74,7 +74,7 @@ def draw_claims(datasets: Sequence[DatasetAnalysis], ax: Axes) -> Axes:
     labels = {
         "mean": f"mean{over}, {level} interval",
         "new run": f"a new run, {level}",
-        "values": f"{unit}s that were run",
+        "values": f"{unit}s",
         "probes": "constructed orders",
     }
 
@@ -104,7 +104,7 @@ def draw_claims(datasets: Sequence[DatasetAnalysis], ax: Axes) -> Axes:
     ax.set_ylim(len(rows) - 0.4, -0.6)
     words = metric_words(datasets[0].metric)
     ax.set_xlabel(f"{words.title}, {words.unit}" if words.unit else words.title)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), frameon=False, fontsize="small")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize="small")
     return ax
 
 

@@ -19,8 +19,8 @@ from edgecil.wording.phrases import count
 from edgecil.wording.populations import unit_of
 
 _BOLD = (
-    "Bold: the best mean, and every method whose difference from it, on the orders of both, has an "
-    "interval that includes 0."
+    "Bold: the best mean, and every method whose difference from it, on the {units} of both, has "
+    "an interval that includes 0."
 )
 
 
@@ -42,6 +42,18 @@ def latex_rows(dataset: DatasetAnalysis) -> list[str]:
     return latex_lines(summary_table(dataset))
 
 
+def latex_row_of(method: MethodAnalysis) -> str:
+    """The row of one method in LaTeX, with the cells that it has in the table of all."""
+    claims = method.claims
+    lowest, highest = _end_columns(method.metric)
+    ends: dict[Column, CsvCell] = {lowest: claims.lowest, highest: claims.highest}
+    probes: dict[Column, CsvCell] = {Column(name, 1): claims.probes[name] for name in claims.probes}
+    count_column = Column(f"{unit_of(claims.population)}s", 0)
+    row = _paper_row(method, probes or ends, count_column)
+    columns, rows = filled_columns([row])
+    return latex_lines(Table("summary", "", "", columns, rows))[-1]
+
+
 def summary_table(
     dataset: DatasetAnalysis, ranked: Sequence[str] | None = None, about: str = ""
 ) -> Table:
@@ -61,7 +73,7 @@ def summary_table(
         columns,
         rows,
         _best_means(dataset, methods, columns),
-        _BOLD,
+        _BOLD.format(units=f"{dataset.unit}s"),
     )
     probes = _probe_labels(constructed)
     columns, rows = filled_columns(_paper_rows(dataset, constructed, probes))
@@ -78,8 +90,8 @@ def summary_table(
 
 
 def _noun(dataset: DatasetAnalysis) -> str:
-    """What the rows of a dataset are counted in: `class order`, `task order` or `run`."""
-    return dataset.table.order_name if dataset.table.counts_orders else "run"
+    """What the rows of a dataset are counted in: `class order`, `task order`, `run`, `training`."""
+    return dataset.table.order_name if dataset.unit == "order" else dataset.unit
 
 
 def _count_column(dataset: DatasetAnalysis) -> Column:
@@ -92,9 +104,9 @@ def _probe_labels(constructed: Mapping[str, Sequence[NamedOrder]]) -> list[str]:
     return list(dict.fromkeys(labels))
 
 
-def _end_columns(dataset: DatasetAnalysis) -> tuple[Column, Column]:
+def _end_columns(metric: str) -> tuple[Column, Column]:
     """The columns of the lowest and the highest value; one of them is called best."""
-    lowest, highest = metric_words(dataset.metric).ends
+    lowest, highest = metric_words(metric).ends
     return Column(lowest, 1), Column(highest, 1)
 
 
@@ -105,7 +117,7 @@ def _summary_rows(
     titles = []
     for orders in constructed.values():
         titles += [f"{order.protocol} {order.label}" for order in orders]
-    lowest, highest = _end_columns(dataset)
+    lowest, highest = _end_columns(dataset.metric)
     rows = []
     for name, orders in constructed.items():
         method = dataset.methods[name]
@@ -141,28 +153,34 @@ def _paper_rows(
     probes: Sequence[str],
 ) -> list[dict[Column, CsvCell]]:
     """Return a row per method with the few columns that have room in a paper."""
-    lowest, highest = _end_columns(dataset)
+    lowest, highest = _end_columns(dataset.metric)
     rows = []
     for name, orders in constructed.items():
         claims = dataset.methods[name].claims
-        mean = f"{claims.mean.value:.1f}"
-        if claims.mean.interval is not None:
-            low, high = claims.mean.interval
-            mean += f" ({low:.1f}–{high:.1f})"
-        row: dict[Column, CsvCell] = {
-            Column("method"): name,
-            Column("mean", 0): mean,
-            Column("95 % exceed", 1): claims.tail.value,
-        }
         values = {order.label: order.value for order in orders}
-        for label in probes:
-            row[Column(label, 1)] = values.get(label)
+        ends: dict[Column, CsvCell] = {Column(label, 1): values.get(label) for label in probes}
         if not probes:
-            row[lowest] = claims.lowest
-            row[highest] = claims.highest
-        row[_count_column(dataset)] = claims.order_count
-        rows.append(row)
+            ends = {lowest: claims.lowest, highest: claims.highest}
+        rows.append(_paper_row(dataset.methods[name], ends, _count_column(dataset)))
     return rows
+
+
+def _paper_row(
+    method: MethodAnalysis, ends: Mapping[Column, CsvCell], count_column: Column
+) -> dict[Column, CsvCell]:
+    """Return a method's row for a paper; `ends` are constructed orders, or worst and best."""
+    claims = method.claims
+    mean = f"{claims.mean.value:.1f}"
+    if claims.mean.interval is not None:
+        low, high = claims.mean.interval
+        mean += f" ({low:.1f}–{high:.1f})"
+    return {
+        Column("method"): method.name,
+        Column("mean", 0): mean,
+        Column("95 % exceed", 1): claims.tail.value,
+        **ends,
+        count_column: claims.order_count,
+    }
 
 
 def _stable_correlation(method: MethodAnalysis) -> float | None:

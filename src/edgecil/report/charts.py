@@ -38,6 +38,7 @@ from edgecil.report.drawing import (
 from edgecil.report.figure import ReportFigure
 from edgecil.report.order_table import OrderTable
 from edgecil.report.page_text import class_names, signed_number, slug
+from edgecil.report.pair_tables import paired_units
 from edgecil.report.theme import DARK_SHADES, SHADES, category, shade_of
 from edgecil.wording.metric_words import MetricWords, metric_words
 from edgecil.wording.phrases import count_range
@@ -185,8 +186,9 @@ def build_pairs(pairs: Sequence[Comparison], *, name: str) -> ReportFigure | Non
     """The interval plot of all pairs; None without pairs."""
     if not pairs:
         return None
+    units = paired_units(pairs)
     caption = (
-        "By how much the first method of each pair is ahead on average, on the orders that both "
+        f"By how much the first method of each pair is ahead on average, on the {units} that both "
         f"ran, with its {per_cent(pairs[0].level)} interval and how sure it is; an interval that "
         "does not touch 0 is coloured."
     )

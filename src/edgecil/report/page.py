@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -240,6 +241,11 @@ def _facts(dataset: DatasetAnalysis, origin: Origin) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
+def _is_there(source: str) -> bool:
+    """Whether a source is a file or a folder; it may be an object of Python."""
+    return Path(source).exists()
+
+
 def _commands(configs: Mapping[str, tuple[str, str]], origin: Origin) -> Iterator[list[str]]:
     """The commands that repeat the runs, if they are recorded, in new directories; the report."""
     sources = [name.rstrip("/") for name in origin.sources]
@@ -251,6 +257,10 @@ def _commands(configs: Mapping[str, tuple[str, str]], origin: Origin) -> Iterato
         repeated = {directory for directory, _ in configs.values()}
         sources = [f"{name}-again" if name in repeated else name for name in sources]
         out = None if out is None else f"{out.rstrip('/')}-again"
+    elif origin.analysis_file is not None and not all(map(_is_there, sources)):
+        saved = os.path.normpath(f"{origin.folder}/{origin.analysis_file}")
+        yield ["edgecil", "report", saved, *([] if out is None else ["--out", f"{out}-again"])]
+        return
     words = ["edgecil", "report", *sources, *([] if out is None else ["--out", out])]
     for name, value in vars(origin.options).items():
         is_there = name != "similarity" or Path(str(value)).exists()

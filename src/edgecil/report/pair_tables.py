@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from edgecil.io.csv_files import CsvCell
 from edgecil.io.numbers import per_cent
-from edgecil.report.table import Column, Table
+from edgecil.report.table import Column, Table, latex_lines
 from edgecil.statistics.verdicts import LEVEL
 from edgecil.wording.comparison_sentences import describe_comparisons
+from edgecil.wording.populations import unit_of
 
 if TYPE_CHECKING:
     from edgecil.analysis.comparison import MethodComparison
@@ -61,6 +62,11 @@ def select_pairs(
     return selected, f" {len(selected)} of {len(pairs)} pairs; --json has all."
 
 
+def latex_rows(pairs: Sequence[Comparison]) -> list[str]:
+    """Return the header and the row of each pair in LaTeX."""
+    return latex_lines(pairs_table("comparisons", pairs))
+
+
 def pairs_table(name: str, pairs: Sequence[Comparison], note: str = "") -> Table:
     """A row per pair, on the orders that both methods ran; pairs may be of several datasets."""
     has_datasets = len({pair.dataset for pair in pairs}) > 1
@@ -94,6 +100,12 @@ def pairs_table(name: str, pairs: Sequence[Comparison], note: str = "") -> Table
         frozenset(bold),
         "Bold: the better method, if the two can be told apart.",
     )
+
+
+def paired_units(pairs: Sequence[Comparison]) -> str:
+    """Return what pairs have in common: `orders`, `trainings`, or `runs` if they differ."""
+    units = {unit_of(pair.population) for pair in pairs}
+    return f"{units.pop()}s" if len(units) == 1 else "runs"
 
 
 def _numbers(pair: Comparison) -> tuple[CsvCell, ...]:
