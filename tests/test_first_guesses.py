@@ -180,6 +180,13 @@ edgecil.compare("results.csv", baseline="baseline").to_pandas()
 edgecil.next("results.csv")["ours"].order_count
 edgecil.next_runs("results.csv").to_pandas()
 edgecil.read("results.csv")
+edgecil.analyze("results.csv").plot("claims.png").get_xlabel()
+edgecil.compare("results.csv").plot(path="difference.pdf").get_xlabel()
+edgecil.analyze("results.csv")["ours"].to_latex().startswith("ours & ")
+"baseline" in edgecil.compare("results.csv").to_latex()
+edgecil.compare("results.csv").new_run_probability < edgecil.compare("results.csv").probability
+edgecil.sequences(["cat", "dog", "car", "truck"], tasks=2, protocol="edge")["hard"].tasks
+"easy" in edgecil.choose_sequences(["cat", "dog", "car", "truck"], tasks=2, protocol="edge")
 """
 GUESSES_OF_RUNS = """
 edgecil.run(dataset=(vectors(60), vectors(30)), method="simplecil", tasks=3, out="e")
@@ -202,6 +209,70 @@ def test_first_guesses_work(capsys) -> None:
         Path(f"{name}.csv").write_text("\n".join(["seed,accuracy", *lines]))
     check_guesses(GUESSES)
     assert "ours reaches 64.1 %" in capsys.readouterr().out
+
+
+def test_guesses_that_fail_name_what_was_meant() -> None:
+    analysis, comparison = edgecil.analyze(ACCURACIES), edgecil.compare(ACCURACIES)
+    for answer in (analysis, comparison):
+        with pytest.raises(UsageError, match=r"report.html.*edgecil.write_report"):
+            answer.save("report.html")
+        with pytest.raises(UsageError, match=r"png.*Got figure.docx"):
+            answer.plot("figure.docx")
+    assert not Path("report.html").exists()
+    assert not Path("figure.docx").exists()
+    for answer in (analysis, comparison, edgecil.next(ACCURACIES)):
+        with pytest.raises(AttributeError, match=r"no attribute 'to_dataframe'.*'to_pandas'"):
+            answer.to_dataframe()
+        assert not hasattr(answer, "other")
+
+
+@pytest.mark.parametrize("seeds_are", [None, "trainings", "orders"])
+def test_tables_count_what_the_sentences_count(seeds_are) -> None:
+    rows = [
+        {"method": name, "seed": seed, "accuracy": values[seed]}
+        for name, values in ACCURACIES.items()
+        for seed in range(4)
+    ]
+    table = pandas.DataFrame(rows)
+    analysis = edgecil.analyze(table, seeds_are=seeds_are)
+    unit = {None: "run", "trainings": "training", "orders": "order"}[seeds_are]
+    assert f"The 4 {unit}s lie" in str(analysis)
+    assert f"<th>{unit}s</th>" in analysis._repr_html_()
+    assert f"& {unit}s \\\\" in analysis.to_latex()
+    assert analysis["ours"].claims.tail.reason == f"requires 5 {unit}s; got 4"
+    advice = edgecil.next(table, seeds_are=seeds_are)
+    assert f"<td>{unit}s</td>" in advice._repr_html_()
+    page = edgecil.write_report(analysis, out="page").pages[0].read_text()
+    assert f"on the {unit}s of both" in page
+    assert "report &#39;a DataFrame&#39;" not in page
+
+
+@pytest.mark.parametrize("methods", [1, 2, 6])
+def test_the_legend_of_a_plot_covers_nothing(methods) -> None:
+    runs = {f"method {number}": [60.0, 61.5, 62.0 + number] for number in range(methods)}
+    axes = edgecil.analyze(runs).plot("claims.png")
+    legend = axes.get_legend().get_window_extent()
+    assert not legend.overlaps(axes.xaxis.label.get_window_extent())
+    assert not legend.overlaps(axes.get_window_extent())
+
+
+def test_chosen_sequences_are_shown_and_found_by_label() -> None:
+    chosen = edgecil.sequences(["cat", "dog", "car", "truck"], tasks=2, protocol="edge")
+    assert [scored.label for scored in chosen] == ["hard", "median", "easy"]
+    assert chosen["easy"] is chosen[-1]
+    assert chosen[0] in chosen
+    assert "other" not in chosen
+    hard = " | ".join(", ".join(chosen.names[id_] for id_ in task) for task in chosen[0].tasks)
+    assert f"hard: {hard}" in str(chosen)
+    assert f"<td>hard</td><td>{hard}</td>" in chosen._repr_html_()
+    with pytest.raises(KeyError, match=r"Unknown label 'hrd'. Did you mean 'hard'"):
+        chosen["hrd"]
+
+
+def test_a_file_of_class_names_is_no_dataset() -> None:
+    Path("names.txt").write_text("cat\ndog\ncar\n")
+    with pytest.raises(UsageError, match=r"Got names.txt instead; .* is 'names'"):
+        edgecil.sequences(dataset="names.txt", tasks=3)
 
 
 @pytest.mark.slow

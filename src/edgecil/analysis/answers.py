@@ -24,15 +24,22 @@ from edgecil.analysis.terms import IntervalKind, Terms
 from edgecil.entries import Entries
 from edgecil.errors import UnknownNameError, unknown_name_error
 from edgecil.io.arrays import Floats
-from edgecil.io.files import replace_file
-from edgecil.io.json import checked_json, read_typed_json
-from edgecil.io.notebook import html_figure, html_table, new_axes, show_printed
+from edgecil.io.json import checked_json, read_typed_json, save_json
+from edgecil.io.notebook import (
+    WithPandas,
+    html_figure,
+    html_table,
+    new_axes,
+    save_figure,
+    show_printed,
+)
 from edgecil.runs.identity import ExperimentRecord
 from edgecil.runs.run_table import Orders, Runs
 from edgecil.statistics.posterior import Interval
 from edgecil.statistics.variance import OrderEffect
 from edgecil.statistics.verdicts import LEVEL
 from edgecil.wording.analysis_sentences import describe_analysis, describe_dataset
+from edgecil.wording.populations import unit_of
 from edgecil.wording.sentences import describe_claims, describe_step
 
 if TYPE_CHECKING:
@@ -44,6 +51,7 @@ if TYPE_CHECKING:
 
 WRITE_REPORT = "edgecil.report.write:write_report"
 LATEX_ROWS = "edgecil.report.analysis_tables:latex_rows"
+LATEX_ROW = "edgecil.report.analysis_tables:latex_row_of"
 """Functions that print an analysis, of a station that builds on this one."""
 
 # Name and version of the JSON form of an analysis; a changed field is a new version.
@@ -127,6 +135,11 @@ class MethodAnalysis:
     def population(self) -> str:
         """What the claims are about: `uniformly random class orders and trainings`, or less."""
         return self.claims.population
+
+    def to_latex(self) -> str:
+        """Return its row of the table in LaTeX that :meth:`Analysis.to_latex` returns."""
+        row: str = resolve_name(LATEX_ROW)(self)
+        return row
 
     def __repr__(self) -> str:
         return f"<MethodAnalysis: {describe_claims(self.claims, self.name, self.metric)}>"
@@ -234,9 +247,15 @@ class DatasetAnalysis(Entries[MethodAnalysis]):
 
     _repr_pretty_ = show_printed
 
-    def plot(self, *, ax: Axes | None = None) -> Axes:
+    def plot(self, path: str | Path | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw what may be claimed about each method; see :meth:`Analysis.plot`."""
-        return _plot((self,), ax)
+        return _plot((self,), path, ax)
+
+    @property
+    def unit(self) -> str:
+        """What the claims count: `order`, `run` or `training`; `run` if the methods differ."""
+        units = {unit_of(method.claims.population) for method in self.methods.values()}
+        return units.pop() if len(units) == 1 else "run"
 
     @property
     def level(self) -> float:
@@ -295,7 +314,7 @@ class AnalysisOptions:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Analysis(Entries[Any]):
+class Analysis(WithPandas, Entries[Any]):
     """What accuracies say about class orders and trainings, dataset by dataset.
 
     It holds its methods by name, `analysis["icarl"].mean`, or with several datasets these:
@@ -326,8 +345,7 @@ class Analysis(Entries[Any]):
 
     def save(self, path: str | Path) -> None:
         """Write the analysis as a JSON file that :meth:`load` and :func:`analyze` read."""
-        with replace_file(Path(path)) as file:
-            file.write(self.to_json())
+        save_json(path, self.to_json())
 
     def to_json(self) -> bytes:
         """Return the content of the file that :meth:`save` writes."""
@@ -347,16 +365,17 @@ class Analysis(Entries[Any]):
         )
         return frame
 
-    def plot(self, *, ax: Axes | None = None) -> Axes:
+    def plot(self, path: str | Path | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw what may be claimed about each method.
 
         The thick line is the interval of the mean, the diamond the mean, the thin line the
         interval of a new run; the dots below are the runs behind them.
 
         Args:
+            path: the file to save the figure to, such as `figure.png` or `figure.pdf`.
             ax: the axes to draw on; new ones by default.
         """
-        return _plot(self.datasets, ax)
+        return _plot(self.datasets, path, ax)
 
     _kind = "method"
 
@@ -441,7 +460,9 @@ class Analysis(Entries[Any]):
 
     def _repr_html_(self) -> str:
         titles = ("dataset", "method", "orders", "mean", "low", "high", "std", "lowest", "highest")
-        rows: list[tuple[str, ...]] = [titles]
+        rows: list[tuple[str, ...]] = [
+            tuple(self._unit_title() if title == "orders" else title for title in titles)
+        ]
         for dataset in self.datasets:
             for name in dataset.methods:
                 row = _row(dataset, name)
@@ -453,13 +474,24 @@ class Analysis(Entries[Any]):
         figure = html_figure(lambda axes: self.plot(ax=axes), "claims about each method", size)
         return text + html_table(rows) + figure
 
+    def _unit_title(self) -> str:
+        """What the claims count, as the title of a column, such as `task orders`."""
+        units = {dataset.unit for dataset in self.datasets}
+        if units != {"order"}:
+            return f"{units.pop()}s" if len(units) == 1 else "runs"
+        names = {dataset.table.order_name for dataset in self.datasets}
+        return "task orders" if names == {"task order"} else "orders"
+
 
 def _figure_size(datasets: Sequence[DatasetAnalysis]) -> tuple[float, float]:
     return 7.0, 1.2 + CLAIM_HEIGHT * sum(len(dataset.methods) for dataset in datasets)
 
 
-def _plot(datasets: Sequence[DatasetAnalysis], ax: Axes | None) -> Axes:
-    return draw_claims(datasets, new_axes(_figure_size(datasets)) if ax is None else ax)
+def _plot(datasets: Sequence[DatasetAnalysis], path: str | Path | None, ax: Axes | None) -> Axes:
+    axes = draw_claims(datasets, new_axes(_figure_size(datasets)) if ax is None else ax)
+    if path is not None:
+        save_figure(axes, path)
+    return axes
 
 
 def _row(dataset: DatasetAnalysis, name: str) -> dict[str, Any]:

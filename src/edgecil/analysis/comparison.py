@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, overload
 
 from typing_extensions import Unpack
@@ -25,9 +26,15 @@ from edgecil.analysis.standings import ComparedGroup, Standing, group_comparison
 from edgecil.analysis.terms import IntervalKind, Terms
 from edgecil.errors import UnknownNameError, UsageError, name_parameters, unknown_name_error
 from edgecil.hints import Level
-from edgecil.io.files import replace_file
-from edgecil.io.json import checked_json, read_typed_json
-from edgecil.io.notebook import html_figure, html_table, new_axes, show_printed
+from edgecil.io.json import checked_json, read_typed_json, save_json
+from edgecil.io.notebook import (
+    WithPandas,
+    html_figure,
+    html_table,
+    new_axes,
+    save_figure,
+    show_printed,
+)
 from edgecil.options import checked
 from edgecil.runs.published import PublishedResult
 from edgecil.runs.reading.reading_options import ReadingOptions
@@ -39,12 +46,15 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
+LATEX_ROWS = "edgecil.report.pair_tables:latex_rows"
+"""Function that prints a comparison, of a station that builds on this one."""
+
 # Name and version of the JSON form of a comparison.
 SCHEMA = "edgecil.comparison/1"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MethodComparison(Sequence[Comparison]):
+class MethodComparison(WithPandas, Sequence[Comparison]):
     """All pairs of methods: a sequence of comparisons, which names of methods find, too.
 
     `comparison["a", "b"]` is the comparison of two methods, whatever their order: on the dataset,
@@ -142,8 +152,19 @@ class MethodComparison(Sequence[Comparison]):
 
     @property
     def probability(self) -> float | None:
-        """The probability that the method that is ahead is better on average."""
+        """The probability that the method that is ahead is better on average.
+
+        That it is better in a new run, which the sentence says, is `new_run_probability`.
+        """
         return self.verdict.probability
+
+    @property
+    def new_run_probability(self) -> float | None:
+        """The probability that the method that is ahead is better in a new run.
+
+        It is the one that the sentence says; None without an interval, and over several datasets.
+        """
+        return getattr(self.verdict, "new_run_probability", None)
 
     @property
     def grade(self) -> Grade:
@@ -204,16 +225,20 @@ class MethodComparison(Sequence[Comparison]):
             return any(pair.methods == set(item) for pair in self.pairs)
         return item in self.methods or any(item is pair for pair in self.pairs)
 
-    def plot(self, *, ax: Axes | None = None) -> Axes:
+    def plot(self, path: str | Path | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw the difference of each pair with its interval; at 0 both methods are equal.
 
         Args:
+            path: the file to save the figure to, such as `figure.png` or `figure.pdf`.
             ax: the axes to draw on; new ones by default.
         """
         verdicts = self._drawn()
         if ax is None:
             ax = new_axes((7.0, 0.8 + COMPARISON_HEIGHT * len(verdicts)))
-        return draw_comparisons(verdicts, ax)
+        axes = draw_comparisons(verdicts, ax)
+        if path is not None:
+            save_figure(axes, path)
+        return axes
 
     def _drawn(self) -> list[Verdict]:
         """Return what is drawn: all pairs of few, else the leader or baseline against the rest."""
@@ -227,10 +252,14 @@ class MethodComparison(Sequence[Comparison]):
 
         return pandas.DataFrame([vars(pair) for pair in self.pairs])
 
+    def to_latex(self) -> str:
+        """Return a header and the row of each pair in LaTeX."""
+        lines: list[str] = resolve_name(LATEX_ROWS)(self.pairs)
+        return "\n".join(lines)
+
     def save(self, path: str | Path) -> None:
         """Write the comparison as a JSON file that :meth:`load` reads."""
-        with replace_file(Path(path)) as file:
-            file.write(checked_json(self, SCHEMA))
+        save_json(path, checked_json(self, SCHEMA))
 
     @classmethod
     def load(cls, path: str | Path) -> MethodComparison:

@@ -32,7 +32,8 @@ from edgecil.errors import UsageError, warn
 from edgecil.experiments.experiment import Experiment
 from edgecil.hints import Level
 from edgecil.io.files import check_new, replace_file
-from edgecil.io.notebook import html_table, show_printed
+from edgecil.io.notebook import WithPandas, html_table, show_printed
+from edgecil.io.numbers import rounded_limit
 from edgecil.options import checked
 from edgecil.runs.metrics import DEFAULT_METRIC
 from edgecil.runs.reading.reading_options import ReadingOptions
@@ -43,6 +44,7 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.statistics.posterior import Posterior
 from edgecil.statistics.sequential import excludes_zero
 from edgecil.statistics.verdicts import LEAST_RUNS, LEVEL, LIKELY
+from edgecil.wording.phrases import decimals_of
 from edgecil.wording.populations import unit_of
 from edgecil.wording.sentences import MOST_ORDERS, describe_next
 
@@ -292,7 +294,7 @@ class DatasetNextRuns(Entries[NextStep]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NextRuns(Entries[Any]):
+class NextRuns(WithPandas, Entries[Any]):
     """What to run next: by method, or with several datasets by dataset.
 
     `advice["icarl"].order_count` is how many more orders iCaRL should run.
@@ -358,9 +360,21 @@ class NextRuns(Entries[Any]):
 
     def _repr_html_(self) -> str:
         text = "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines())
-        frame = self.to_pandas()[["dataset", "method", "step", "order_count", "target"]]
-        rows = [["" if value is None else str(value) for value in row] for row in frame.to_numpy()]
-        return text + html_table([tuple(frame.columns), *rows])
+        rows = [("dataset", "method", "step", "count", "target")]
+        for dataset in self.datasets:
+            for method, step in dataset.steps.items():
+                rows.append((dataset.dataset, method, *_step_cells(step, dataset.metric)))
+        return text + html_table(rows)
+
+
+def _step_cells(step: NextStep, metric: str) -> tuple[str, str, str]:
+    """Return what to run, how often, and the half-width aimed at, as the sentence says them."""
+    what = f"{step.unit}s" if step.step == "orders" else step.step
+    times = step.repeats if step.step == "repeats" else step.order_count
+    if step.target is None:
+        return what, str(times), ""
+    target = rounded_limit(step.target, decimals_of(metric, (0.0, step.target)))
+    return what, str(times), f"± {target}"
 
 
 @checked

@@ -44,8 +44,9 @@ class Verdict:
             below 0 where the other method may be better. None where there is no interval.
         high: upper end of this interval.
         level: of the interval.
-        probability: that the method that is ahead is better on average over the population; None
-            where there is no interval.
+        probability: that the method that is ahead has the better mean over the population, so that
+            it is better on average over many runs; None where there is no interval. The sentence
+            does not say it; it says `new_run_probability`.
         grade: `clear`, `likely`, `cannot tell` or `too few`; it follows from `p`.
         p: two-sided, of no mean difference, adjusted for all comparisons that are answered
             together (Holm); None where there is no interval.
@@ -99,8 +100,10 @@ class Comparison(Verdict):
             two methods.
         wins: on how many of them the method that is ahead is better.
         ties: on how many both are equal.
-        new_run_probability: that the method that is ahead is better in a new run, one new order
-            trained once; None where there is no interval.
+        new_run_probability: that the method that is ahead is better in a single new run, one new
+            order trained once; None where there is no interval. It is the number of the sentence:
+            "and better in a new run with probability 94 %". Chance decides more in one run than on
+            average, so that it is nearer to one half than `probability`.
         paired: whether both methods ran the same orders, or the same seeds.
         random_orders: whether the orders are random draws, or all; otherwise they may not represent
             all orders.

@@ -211,9 +211,9 @@ class Experiment(Entries[MethodRuns]):
         report: Report = resolve_name(WRITE_REPORT)(self, out=out, **options)
         return report
 
-    def plot(self, *, ax: Axes | None = None) -> Axes:
+    def plot(self, path: str | Path | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw the claims about each method, as the plot of its analysis does."""
-        return self.analyze().plot(ax=ax)
+        return self.analyze().plot(path, ax=ax)
 
     def results(self) -> list[RunResult]:
         """Return every finished run."""

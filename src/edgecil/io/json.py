@@ -16,8 +16,8 @@ from typing import Any, TypeVar, get_args, get_origin
 import msgspec
 import numpy as np
 
-from edgecil.errors import DataError, format_value
-from edgecil.io.files import read_text
+from edgecil.errors import DataError, UsageError, format_value
+from edgecil.io.files import read_text, replace_file
 
 _T = TypeVar("_T")
 _TAIL = re.compile(rb',"checksum":"([0-9a-f]{32})"\}\s*$')
@@ -37,6 +37,18 @@ def to_json(value: Any, schema: str) -> bytes:
 def checked_json(value: Any, schema: str) -> bytes:
     """Return the JSON text of :func:`to_json` with a checksum."""
     return with_checksum(to_json(value, schema))
+
+
+def save_json(path: str | Path, content: bytes) -> None:
+    """Write an answer's JSON text to a file with the suffix .json, or without one."""
+    path = Path(path)
+    if path.suffix.lower() not in ("", ".json"):
+        raise UsageError(
+            f"`save` writes a .json file. Got {path} instead; a page to read is written by "
+            "edgecil.write_report, and a figure by plot."
+        )
+    with replace_file(path) as file:
+        file.write(content)
 
 
 def with_checksum(data: bytes) -> bytes:

@@ -7,11 +7,17 @@ import html
 import io
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from edgecil.errors import UsageError
+from edgecil.io.files import replace_file
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_LIKE_TO_PANDAS = ("to_dataframe", "to_df", "to_frame", "dataframe", "df")
 
 
 def show_printed(self: object, printer: Any, cycle: bool) -> None:
@@ -66,3 +72,31 @@ def new_axes(size: tuple[float, float]) -> Axes:
 
     _, axes = pyplot.subplots(figsize=size, layout="constrained")
     return axes
+
+
+def save_figure(axes: Axes, path: str | Path) -> None:
+    """Write the figure of the axes to a file in the format of its suffix, such as .png."""
+    path = Path(path)
+    canvas = axes.figure.canvas
+    formats = sorted(canvas.get_supported_filetypes())
+    suffix = path.suffix.lower().removeprefix(".")
+    if suffix not in formats:
+        raise UsageError(
+            f"The suffix of a figure's file must be one of {', '.join(formats)}. "
+            f"Got {path} instead."
+        )
+    with replace_file(path) as file:
+        canvas.figure.savefig(file, format=suffix)
+
+
+class WithPandas:
+    """An object with `to_pandas`, which the names of this method in other libraries point to."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise an error, which names `to_pandas` where that was probably meant."""
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name in _LIKE_TO_PANDAS:
+                message += ". Did you mean: 'to_pandas'?"
+            raise AttributeError(message)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from edgecil.classes import words_of
 from edgecil.errors import UsageError, name_some
 from edgecil.io.arrays import Floats, Ints
-from edgecil.io.notebook import html_figure, html_table, new_axes
+from edgecil.io.notebook import html_figure, html_table, new_axes, save_figure
 
 if TYPE_CHECKING:
     import pandas
@@ -242,10 +242,11 @@ class SimilarityMatrix:
 
         return pandas.DataFrame(self.values, index=self.names, columns=self.names)
 
-    def plot(self, *, ax: Axes | None = None) -> Axes:
+    def plot(self, path: str | Path | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw the matrix; darker is more similar, and the diagonal is empty.
 
         Args:
+            path: the file to save the figure to, such as `figure.png` or `figure.pdf`.
             ax: the axes to draw on; new ones by default.
         """
         axes = new_axes(_FIGURE) if ax is None else ax
@@ -259,6 +260,8 @@ class SimilarityMatrix:
         else:
             axes.set_xlabel("class")
             axes.set_ylabel("class")
+        if path is not None:
+            save_figure(axes, path)
         return axes
 
 
