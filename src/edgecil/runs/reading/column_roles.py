@@ -338,7 +338,7 @@ def _check_values(frame: Frame) -> None:
             has_other = any(is_numeric(frame.columns[other]) for other in other_columns)
             if has_value and has_other and _share_of_numbers(cells) < 0.5:
                 del frame.roles[name]
-        elif role == "method" and _are_measurements(cells):
+        elif role == "method" and name.lower() != "method" and _are_measurements(cells):
             del frame.roles[name]  # a method called `baseline`, not a column of methods
         elif role == "split" and not _are_splits(cells):
             frame.roles[name] = "scenario"
