@@ -418,7 +418,7 @@ def record_alignment(
     samples: list[tuple[torch.Tensor, torch.Tensor]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Record features and labels of every batch that our SLCA aligns its head with."""
-    align, entropy = slca_module.align, class_statistics.cross_entropy
+    align, entropy = slca_module.align_classifier, class_statistics.cross_entropy
     inputs: list[torch.Tensor] = []
 
     def recorded(classifier: Any, *rest: Any, **named: Any) -> None:
@@ -432,7 +432,7 @@ def record_alignment(
         samples.append((inputs[-1], labels.clone()))
         return entropy(logits, labels)
 
-    monkeypatch.setattr(slca_module, "align", recorded)
+    monkeypatch.setattr(slca_module, "align_classifier", recorded)
     monkeypatch.setattr(class_statistics, "cross_entropy", note)
 
 
