@@ -86,7 +86,8 @@ def test_what_edge_s_orders_come_from_is_shown_wherever_they_are(toy) -> None:
     assert all(escape_latex(sentence) in text for text in latex)
 
 
-def test_without_a_similarity_the_default_is_random_orders(toy, tmp_path) -> None:
+def test_random_orders_are_trained_without_a_similarity(toy, tmp_path) -> None:
+    toy = {**toy, "protocol": "random"}
     experiment = train(**{**toy, "method": "Instant"}, jsonl=tmp_path / "rows.jsonl")
     assert list(experiment.sequences()) == ["random"]
     assert experiment.config.method == ("instant",)
@@ -176,7 +177,7 @@ def test_names_captions_and_larger_files_choose_sequences(toy, tmp_path) -> None
 
 
 def test_methods_on_another_network_can_be_added(toy) -> None:
-    shared = {**toy, "epochs": 1, "budget": 1}
+    shared = {**toy, "epochs": 1, "budget": 1, "protocol": "random"}
     train(**{**shared, "method": "ranpac", "backbone": toy_vit()})
     experiment = train(**{**shared, "method": "finetune", "backbone": "resnet-tiny"})
     assert {result.method for result in experiment.results()} == {"ranpac", "finetune"}
