@@ -192,7 +192,8 @@ GUESSES_OF_RUNS = """
 edgecil.run(dataset=(vectors(60), vectors(30)), method="simplecil", tasks=3, out="e")
 edgecil.Experiment("e").analyze()["simplecil"].population
 edgecil.Experiment("e").next_runs()["simplecil"].order_count
-edgecil.Experiment("e").plot().get_xlabel()
+edgecil.Experiment("e").plot("e.png").get_xlabel()
+not hasattr(edgecil.Experiment("e"), "to_dataframe")
 edgecil.analyze("e").save("analysis.json")
 edgecil.Experiment("e")["simplecil"].mean
 edgecil.report("e", out="page").pages

@@ -33,7 +33,7 @@ from edgecil.experiments.store import NoExperimentError, StoreReader
 from edgecil.io.arrays import Floats
 from edgecil.io.directory import check_path
 from edgecil.io.json import to_plain
-from edgecil.io.notebook import html_table
+from edgecil.io.notebook import WithPandas, html_table
 from edgecil.runs.identity import MACHINE, ExperimentRecord, Identity, digest_of, meaning
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
 from edgecil.runs.run_table import FAILED, FINISHED, PENDING, Runs
@@ -63,7 +63,7 @@ WRITE_REPORT = "edgecil.report.write:write_report"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Experiment(Entries[MethodRuns]):
+class Experiment(WithPandas, Entries[MethodRuns]):
     """A directory with results, by method. Opening and reading it writes nothing.
 
     `experiment["icarl"]` has the runs of a method, `list(experiment)` names the methods.
