@@ -179,7 +179,13 @@ def test_devices_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         ({"devices": "cuda:0"}, "Device 'cuda:0'"),
         ({"devices": ["cpu"], "executor": "ray"}, "which assigns GPUs itself"),
     ):
-        options = {"method": "finetune", "dataset": dataset, "tasks": 2, **given}
+        options = {
+            "method": "finetune",
+            "dataset": dataset,
+            "tasks": 2,
+            "protocol": "random",
+            **given,
+        }
         with pytest.raises(UsageError, match=message):
             edgecil.run(**grouped(out=tmp_path / "out", **options))
     assert not (tmp_path / "out" / "results.sqlite").exists()

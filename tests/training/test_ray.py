@@ -66,6 +66,7 @@ def test_a_gpu_of_the_cluster_need_not_be_on_this_machine(tmp_path) -> None:
         ("finetune",),
         str(save_toy(tmp_path / "toy.npz", train=4)),
         tasks=2,
+        protocol=("random",),
         training={"device": "cuda"},
     )
     assert prepare(config, remote=True).context.environment.device == "cuda"
