@@ -193,7 +193,7 @@ def test_own_results_are_added_from_a_csv_file_and_from_a_directory(tmp_path: Pa
 def test_every_order_is_a_truth_whatever_its_protocol(name: str, tmp_path: Path) -> None:
     """Without the column 'protocol', for one."""
     write(rows(table_of({"a": noisy(1)}, ("enumerate",))), tmp_path / "own.csv")
-    frame = pandas.read_csv(tmp_path / "own.csv")
+    frame = pandas.read_csv(tmp_path / "own.csv", dtype=str)
     frame = frame.assign(protocol=name) if name else frame.drop(columns="protocol")
     frame.to_csv(tmp_path / "own.csv", index=False)
     (own,) = lab.truths(tmp_path / "own.csv", bundled=False)
