@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
@@ -197,14 +197,8 @@ def choose_sequences(
         len(matrix), tasks=tasks, base=base, increment=increment, sizes=sizes
     )
     names = parse_protocols(protocol)
-    if objective is not None and not any(PROTOCOLS[name].takes_objective for name in names):
-        accepting = [
-            repr(registered.name) for registered in PROTOCOLS.values() if registered.takes_objective
-        ]
-        raise UsageError(
-            f"`objective` belongs to the protocol {' or '.join(accepting)}. Got the "
-            f"protocol {', '.join(map(repr, names))}."
-        )
+    if objective is not None:
+        _check_objective(names)
     means = None
     if dataset is not None and any(PROTOCOLS[name].by_inputs for name in names):
         means = class_means(dataset, count=classes, seed=classes_seed)
@@ -232,6 +226,19 @@ def choose_sequences(
             )
     notes = tuple(note_sequences(drawn).values())
     return ChosenSequences(tuple(matrix.names), tuple(scored), notes, matrix)
+
+
+def _check_objective(names: Collection[str]) -> None:
+    """Refuse an objective where no protocol takes one."""
+    if any(PROTOCOLS[name].takes_objective for name in names):
+        return
+    accepting = [
+        repr(registered.name) for registered in PROTOCOLS.values() if registered.takes_objective
+    ]
+    raise UsageError(
+        f"`objective` belongs to the protocol {' or '.join(accepting)}. Got the "
+        f"protocol {', '.join(map(repr, names))}."
+    )
 
 
 def _choose_task_orders(
